@@ -1,8 +1,6 @@
 package verbs
 
 import (
-	"sync/atomic"
-
 	"github.com/ibkit/ibkit/internal/uapi"
 	"github.com/ibkit/ibkit/verbs/provider"
 )
@@ -10,8 +8,7 @@ import (
 // An AH is an address handle: the path for datagrams posted with it.
 type AH struct {
 	object
-	provided any
-	dead     atomic.Bool
+	destination *provider.Destination
 }
 
 // CreateAH creates an address handle. On RoCE, the path needs a GID.
@@ -27,25 +24,25 @@ func (pd *PD) CreateAH(path Path) (*AH, error) {
 	}
 	ah := &AH{object: o}
 	core := uapi.CreateAH{UserHandle: ah.id, PDHandle: pd.handle, Attr: ahAttrOf(path)}
-	ah.provided, err = c.provider.NewAH(path, pd.number, func(in, out []byte) (provider.Created, error) {
+	provided, err := c.provider.NewAH(path, pd.number, func(in, out []byte) (provider.Created, error) {
 		resp := uapi.CreateAHResp{Handle: noHandle}
 		err := ah.invoke(op, uapi.CmdCreateAH, uapi.Bytes(&core), uapi.Bytes(&resp), in, out)
 		ah.handle = resp.Handle
 		return provider.Created{Handle: resp.Handle}, err
 	})
+	ah.destination = provider.NewDestination(provided)
 	if err != nil {
 		return nil, ah.fail(ah.destroyAH, c.limit("AHs", c.explainPath(path, err)))
 	}
 	return register(&ah.object, ah), nil
 }
 
-// Provided returns the handle's provider part, or nil after Close. Only
-// providers call it.
-func (ah *AH) Provided() any {
-	if ah.dead.Load() {
+// Destination returns the handle for work requests, or nil if ah is nil.
+func (ah *AH) Destination() *Destination {
+	if ah == nil {
 		return nil
 	}
-	return ah.provided
+	return ah.destination
 }
 
 // Close destroys the handle. Datagrams that are posted but not yet sent fail. A
@@ -55,17 +52,17 @@ func (ah *AH) Close() error { return ah.close(ah.destroyAH, ah.finish) }
 // destroyAH invalidates the handle for work requests before it destroys it: the
 // kernel may reuse its number.
 func (ah *AH) destroyAH() error {
-	ah.dead.Store(true)
+	ah.destination.SetClosed(true)
 	if ah.handle == noHandle { // the work requests contain the path
 		return nil
 	}
 	err := ah.destroy(uapi.MethodAHDestroy, uapi.AttrDestroyAHHandle, 0, nil)
-	ah.dead.Store(err == nil)
+	ah.destination.SetClosed(err == nil)
 	return err
 }
 
 // finish invalidates a handle after its device was removed.
 func (ah *AH) finish() error {
-	ah.dead.Store(true)
+	ah.destination.SetClosed(true)
 	return nil
 }

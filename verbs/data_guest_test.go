@@ -251,7 +251,7 @@ func TestGuestDatagrams(t *testing.T) {
 				b.receive(id, b.mr.SGE(in, grh+size))
 				a.send(verbs.SendWR{
 					ID: id, Opcode: verbs.OpSendWithImm, Imm: 77, SGEs: []verbs.SGE{a.mr.SGE(out, size)},
-					AH: ah, RemoteQPN: b.qp.Number(), QKey: qkey,
+					AH: ah.Destination(), RemoteQPN: b.qp.Number(), QKey: qkey,
 				})
 				a.ok(id, verbs.CompletedSend)
 				c := b.ok(id, verbs.CompletedRecv)

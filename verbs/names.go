@@ -14,6 +14,9 @@ type (
 	// A SendWR is a send work request; [provider.SendWR] has the fields.
 	SendWR = provider.SendWR
 
+	// A Destination is an address handle in work requests.
+	Destination = provider.Destination
+
 	// A RecvWR is a receive work request; [provider.RecvWR] has the fields.
 	RecvWR = provider.RecvWR
 

@@ -65,8 +65,8 @@ func TestCloseRefused(t *testing.T) {
 	if err := s.qp.Close(); !errors.Is(err, unix.EBUSY) {
 		t.Errorf("got error %v, want %v", err, unix.EBUSY)
 	}
-	if err := s.ah.Close(); !errors.Is(err, unix.EBUSY) || s.ah.Provided() == nil {
-		t.Errorf("got error %v, AH %v, want %v and a valid AH", err, s.ah.Provided(), unix.EBUSY)
+	if err := s.ah.Close(); !errors.Is(err, unix.EBUSY) || s.ah.Destination().Provided() == nil {
+		t.Errorf("got error %v, AH %v, want %v and a valid AH", err, s.ah.Destination().Provided(), unix.EBUSY)
 	}
 	if _, err := s.qp.PostSend(nil); !errors.Is(err, ErrState) {
 		t.Errorf("post to a QP that is still open: got error %v, want %v", err, ErrState)
@@ -99,8 +99,8 @@ func TestCloseGone(t *testing.T) {
 	if f.unmapped != 3 {
 		t.Errorf("got %d queues unmapped, want 3", f.unmapped)
 	}
-	if s.ah.Provided() != nil {
-		t.Errorf("closed AH: got %v, want nil", s.ah.Provided())
+	if s.ah.Destination().Provided() != nil {
+		t.Errorf("closed AH: got %v, want nil", s.ah.Destination().Provided())
 	}
 }
 

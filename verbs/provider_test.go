@@ -94,8 +94,8 @@ func TestSecondProvider(t *testing.T) {
 	defer delete(providers, DriverERDMA)
 	c, _ := openFake(t, DriverERDMA, m.answer)
 	o := newSet(t, c)
-	if o.ah.Provided() != "provided" {
-		t.Errorf("AH: got %v, want provided", o.ah.Provided())
+	if o.ah.Destination().Provided() != "provided" {
+		t.Errorf("AH: got %v, want provided", o.ah.Destination().Provided())
 	}
 	if in := m.last(uapi.ObjectCQ, uapi.MethodCQCreate).Attr(uapi.AttrUHWIn); in == nil || in.Len != 9 {
 		t.Errorf("got driver's data %+v, want 9 bytes", in)

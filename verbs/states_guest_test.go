@@ -252,7 +252,7 @@ func TestGuestRefused(t *testing.T) {
 	}
 	for name, wr := range map[string]verbs.SendWR{
 		"no AH":     {Opcode: verbs.OpSend},
-		"closed AH": {Opcode: verbs.OpSend, AH: ah},
+		"closed AH": {Opcode: verbs.OpSend, AH: ah.Destination()},
 	} {
 		if n, err := u.qp.PostSend([]verbs.SendWR{wr}); n != 0 || !errors.Is(err, verbs.ErrAH) {
 			t.Errorf("%s: got %d posted, error %v, want 0 and %v", name, n, err, verbs.ErrAH)

@@ -18,7 +18,7 @@ type Provider interface {
 	NewSRQ(attr SRQAttr, create Create) (SRQ, error)
 
 	// NewAH creates an address handle in a protection domain with a driver's
-	// number. AddressHandle.Provided returns its result. A provider with work requests that
+	// number. Destination.Provided returns its result. A provider with work requests that
 	// contain the path does not need to call create.
 	NewAH(path Path, domain uint32, create Create) (any, error)
 

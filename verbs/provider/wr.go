@@ -1,5 +1,7 @@
 package provider
 
+import "sync/atomic"
+
 // Access are memory (enum ib_uverbs_access_flags) and queue pair access rights. A peer request
 // needs the right on both.
 type Access uint32
@@ -116,7 +118,7 @@ type SendWR struct {
 
 	// For datagrams, and all operations of SRD. A UD datagram that exceeds the port's MTU
 	// is not sent but completes with StatusOK, as the specification requires (C10-93.1.1).
-	AH        AddressHandle
+	AH        *Destination // verbs.AH.Destination
 	RemoteQPN uint32
 	QKey      uint32
 
@@ -141,8 +143,23 @@ type RecvWR struct {
 	SGEs []SGE // a datagram's begin with 40 bytes for the GRH
 }
 
-// An AddressHandle is the datagram destination.
-type AddressHandle interface {
-	// Provided returns the Provider.NewAH result, or nil after Close.
-	Provided() any
+// A Destination is an address handle in work requests. Its methods do not go through an
+// interface, because they are called for each datagram.
+type Destination struct {
+	provided any
+	closed   atomic.Bool
 }
+
+// NewDestination returns a destination with Provider.NewAH's result.
+func NewDestination(provided any) *Destination { return &Destination{provided: provided} }
+
+// Provided returns the Provider.NewAH result, or nil for a closed destination and none.
+func (d *Destination) Provided() any {
+	if d == nil || d.closed.Load() {
+		return nil
+	}
+	return d.provided
+}
+
+// SetClosed closes a destination for work requests, or opens it again.
+func (d *Destination) SetClosed(closed bool) { d.closed.Store(closed) }

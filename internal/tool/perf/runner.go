@@ -100,7 +100,7 @@ func (r *runner) flow(q endpoint.QueuePair, peer endpoint.Address, number uint64
 	}
 	flow.Message = verbs.SendWR{Opcode: r.opcode(), RemoteAddr: peer.Addr, RKey: peer.RKey, RemoteSRQN: peer.SRQN}
 	if ah := r.endpoint.AH(); ah != nil {
-		flow.Message.AH, flow.Message.RemoteQPN, flow.Message.QKey = ah, peer.QPN, qkey
+		flow.Message.AH, flow.Message.RemoteQPN, flow.Message.QKey = ah.Destination(), peer.QPN, qkey
 		if r.CM || r.Multicast.IsValid() {
 			flow.Message.QKey = cmlink.QKey
 		}

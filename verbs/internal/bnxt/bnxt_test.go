@@ -166,11 +166,6 @@ func rc(c *cq) provider.QPAttr {
 	return provider.QPAttr{Transport: provider.RC, Cap: provider.QPCap{MaxSendWR: 16, MaxRecvWR: 16, MaxSendSGE: 2, MaxRecvSGE: 2, MaxInline: 40}, SendCQ: c, RecvCQ: c}
 }
 
-// handle is an address handle.
-type handle struct{ provided any }
-
-func (h handle) Provided() any { return h.provided }
-
 // An adapter writes completions as the hardware does.
 type adapter struct {
 	q     *cq

@@ -79,11 +79,57 @@ func (q *cq) at(index, phase uint32) (e *entry, flags uint32, valid bool) {
 	return e, flags, flags&cqePhase == phase
 }
 
+// directBits are the type and the status of a completion. Both are 0 for a successful send.
+const directBits = 0xf<<cqeType | 0xff<<cqeStatus
+
 // Poll removes completions from the ring. Once it is empty, the work requests of queues in error
-// complete, too.
+// complete, too. The completions of single successful sends, up to the ring's end or a
+// doorbell, are removed in a loop without calls, because calls determine the polling cost.
 func (q *cq) Poll(into []provider.Completion) (n int, err error) {
-	for {
-		n += q.direct(into[n:])
+	for n < len(into) {
+		var owner *qp
+		var requests []request
+		var handle uint64
+		var number, oldest, left, slots uint32
+		head, room := q.head, min(uint32(len(q.ring))-q.head, uint32(len(q.ring))/2-q.unrung)
+		for end := min(len(into), n+int(room)-1); n < end; n++ {
+			e := &q.ring[head]
+			if flags := mmio.AcquireLE32(unsafe.Pointer(&e[3])); flags&(directBits|cqePhase) != q.phase {
+				break
+			}
+			if owner == nil || e[0] != handle {
+				if owner != nil {
+					owner.send.retireAll(oldest, slots)
+				}
+				handle, slots = e[0], 0
+				if owner = q.device.queues.Find(mmio.LE64(handle) - 1); owner == nil || owner.sendCQ != q {
+					owner = nil
+					break
+				}
+				s := &owner.send
+				requests, number, oldest, left = s.requests, owner.number, s.oldest, s.posted.Load()-s.done
+			}
+			r := &requests[oldest]
+			next := oldest + 1
+			if next == uint32(len(requests)) {
+				next = 0
+			}
+			if uint32(uint16(mmio.LE64(e[1]))) != next || left == 0 || !r.signaled {
+				break
+			}
+			c := &into[n]
+			*c = provider.Completion{}
+			c.ID, c.Opcode, c.ByteLen, c.QPN = r.id, r.opcode, r.length, number
+			slots += uint32(r.slots)
+			oldest = next
+			left--
+			head++
+		}
+		if owner != nil {
+			owner.send.retireAll(oldest, slots)
+		}
+		q.unrung += head - q.head
+		q.head = head
 		if n == len(into) {
 			break
 		}
@@ -108,60 +154,6 @@ func (q *cq) Poll(into []provider.Completion) (n int, err error) {
 		n += q.pollFlushed(into[n:])
 	}
 	return n, err
-}
-
-// directBits are the type and the status of a completion. Both are 0 for a successful send.
-const directBits = 0xf<<cqeType | 0xff<<cqeStatus
-
-// direct removes completions of single successful send work requests, up to another kind, the
-// ring's end or a doorbell. It is a loop without calls, because it determines the polling cost.
-func (q *cq) direct(into []provider.Completion) (n int) {
-	var owner *qp
-	var requests []request
-	var handle uint64
-	var number, oldest, left, slots uint32
-	head, room := q.head, min(uint32(len(q.ring))-q.head, uint32(len(q.ring))/2-q.unrung)
-	into = into[:min(len(into), int(room)-1)]
-	for n < len(into) {
-		e := &q.ring[head]
-		if flags := mmio.AcquireLE32(unsafe.Pointer(&e[3])); flags&(directBits|cqePhase) != q.phase {
-			break
-		}
-		if owner == nil || e[0] != handle {
-			if owner != nil {
-				owner.send.retireAll(oldest, slots)
-			}
-			handle, slots = e[0], 0
-			if owner = q.device.queues.Find(mmio.LE64(handle) - 1); owner == nil || owner.sendCQ != q {
-				owner = nil
-				break
-			}
-			s := &owner.send
-			requests, number, oldest, left = s.requests, owner.number, s.oldest, s.posted.Load()-s.done
-		}
-		r := &requests[oldest]
-		next := oldest + 1
-		if next == uint32(len(requests)) {
-			next = 0
-		}
-		if uint32(uint16(mmio.LE64(e[1]))) != next || left == 0 || !r.signaled {
-			break
-		}
-		c := &into[n]
-		*c = provider.Completion{}
-		c.ID, c.Opcode, c.ByteLen, c.QPN = r.id, r.opcode, r.length, number
-		slots += uint32(r.slots)
-		oldest = next
-		left--
-		n++
-		head++
-	}
-	if owner != nil {
-		owner.send.retireAll(oldest, slots)
-	}
-	q.head = head
-	q.unrung += uint32(n)
-	return n
 }
 
 // retireAll frees the work requests before an entry, which have a number of slots.

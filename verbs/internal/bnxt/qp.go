@@ -114,15 +114,6 @@ func (q *qp) Cap() provider.QPCap { return q.capacity }
 // Sequence sets the number of the first packet and the packet size, unless they are nil.
 func (q *qp) Sequence(first, size *uint32) { q.send.packets.set(first, size) }
 
-// PostSend fills the ring and writes to the doorbell once.
-func (q *qp) PostSend(wrs []provider.SendWR) (int, error) {
-	n, err := q.send.post(wrs)
-	if n > 0 {
-		q.device.ring(bellSQ, q.number, q.send.bell())
-	}
-	return n, err
-}
-
 // PostRecv fills the ring and writes to the doorbell once.
 func (q *qp) PostRecv(wrs []provider.RecvWR) (int, error) {
 	if q.srq != nil {

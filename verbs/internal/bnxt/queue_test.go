@@ -104,7 +104,7 @@ func TestPostSend(t *testing.T) {
 			[]uint64{0x66<<32 | 0x03000b, 0x55, 11, 0, 8, 8<<32 | 9},
 		},
 		{
-			"datagram", true, provider.SendWR{Opcode: provider.OpSendWithImm, Imm: 3, SGEs: sges[1:], AH: handle{&ah{0x77}}, RemoteQPN: 0x123456, QKey: 0x11111111},
+			"datagram", true, provider.SendWR{Opcode: provider.OpSendWithImm, Imm: 3, SGEs: sges[1:], AH: provider.NewDestination(&ah{0x77}), RemoteQPN: 0x123456, QKey: 0x11111111},
 			[]uint64{3<<32 | 0x030001, 0x11111111<<32 | 1, 0x77<<32 | 0x123456, 0, 0x10, 1<<32 | 0x20},
 		},
 	} {

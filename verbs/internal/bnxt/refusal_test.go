@@ -125,7 +125,7 @@ func TestPostSend_Refused(t *testing.T) {
 		"length":             {connected, provider.SendWR{Opcode: provider.OpSend, SGEs: []provider.SGE{{Length: 1 << 31}}}, provider.ErrLength},
 		"atomic":             {connected, provider.SendWR{Opcode: provider.OpFetchAdd, SGEs: []provider.SGE{{Length: 4}}}, provider.ErrLength},
 		"no address handle":  {datagrams, provider.SendWR{Opcode: provider.OpSend}, provider.ErrAH},
-		"address of another": {datagrams, provider.SendWR{Opcode: provider.OpSend, AH: handle{1}}, provider.ErrAH},
+		"address of another": {datagrams, provider.SendWR{Opcode: provider.OpSend, AH: provider.NewDestination(1)}, provider.ErrAH},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if n, err := test.q.PostSend([]provider.SendWR{test.wr}); n != 0 || !errors.Is(err, test.want) || f.bell() != 0 {

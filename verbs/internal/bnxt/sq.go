@@ -56,54 +56,53 @@ func (q *sendQueue) bell() uint32 {
 	return q.next | q.epoch<<bellEpoch
 }
 
-// post writes work requests and returns their number.
-func (q *sendQueue) post(wrs []provider.SendWR) (n int, err error) {
-	for n < len(wrs) {
-		if err = q.fill(&wrs[n]); err != nil {
+// maxMessage is the longest message.
+const maxMessage = math.MaxInt32
+
+// PostSend writes work requests, rings the doorbell once, and returns their number. The usual
+// work request has a single SGE, and does not cross the ring's end: it is written here,
+// because calls determine the posting cost.
+func (q *qp) PostSend(wrs []provider.SendWR) (n int, err error) {
+	s := &q.send
+	for ; n < len(wrs); n++ {
+		wr := &wrs[n]
+		o := &operations[wr.Opcode&15]
+		if !o.usual || wr.Opcode > 15 || len(wr.SGEs) != 1 || s.maxSGE < 1 || wr.Flags&provider.SendInline != 0 || s.ud ||
+			s.slot+headerSlots >= uint32(len(s.ring)) || wr.SGEs[0].Length > maxMessage {
+			if err = s.fill(wr); err != nil {
+				break
+			}
+			continue
+		}
+		const size = headerSlots + 1
+		step := uint32(size)
+		if !s.variable {
+			step = staticSlots
+		}
+		if !s.hasRoom(step) {
+			err = provider.ErrFull
 			break
 		}
-		n++
+		w := (*[size]slot)(s.ring[s.slot:])
+		sge := &wr.SGEs[0]
+		w[0].set(uint64(o.op|size<<wqeSlots|uint32(headFlags[(wr.Flags|s.flags)&15])), uint64(sge.Length))
+		if o.remote {
+			w[1].set(wr.RemoteAddr, uint64(wr.RKey))
+		} else {
+			w[1].set(0, 0)
+		}
+		w[2].set(sge.Addr, uint64(sge.Length)<<32|uint64(sge.LKey))
+		s.finish(wr, o, sge.Length, step)
 	}
 	if n > 0 {
-		q.posted.Add(uint32(n))
+		s.posted.Add(uint32(n))
+		q.device.ring(bellSQ, q.number, s.bell())
 	}
 	return n, err
 }
 
-// maxMessage is the longest message.
-const maxMessage = math.MaxInt32
-
-// fill writes a work request. The usual case has a single SGE, and does not cross the ring's
-// end: it is written without calls, because it determines the posting cost.
+// fill writes any work request.
 func (q *sendQueue) fill(wr *provider.SendWR) error {
-	o := &operations[wr.Opcode&15]
-	if !o.usual || wr.Opcode > 15 || len(wr.SGEs) != 1 || q.maxSGE < 1 || wr.Flags&provider.SendInline != 0 || q.ud ||
-		q.slot+headerSlots >= uint32(len(q.ring)) || wr.SGEs[0].Length > maxMessage {
-		return q.fillOther(wr)
-	}
-	const size = headerSlots + 1
-	step := uint32(size)
-	if !q.variable {
-		step = staticSlots
-	}
-	if !q.hasRoom(step) {
-		return provider.ErrFull
-	}
-	w := (*[size]slot)(q.ring[q.slot:])
-	s := &wr.SGEs[0]
-	w[0].set(uint64(o.op|size<<wqeSlots|uint32(headFlags[(wr.Flags|q.flags)&15])), uint64(s.Length))
-	if o.remote {
-		w[1].set(wr.RemoteAddr, uint64(wr.RKey))
-	} else {
-		w[1].set(0, 0)
-	}
-	w[2].set(s.Addr, uint64(s.Length)<<32|uint64(s.LKey))
-	q.finish(wr, o, s.Length, step)
-	return nil
-}
-
-// fillOther is fill for all cases.
-func (q *sendQueue) fillOther(wr *provider.SendWR) error {
 	length, to, err := q.check(wr)
 	if err != nil {
 		return err
@@ -239,8 +238,6 @@ func (q *sendQueue) check(wr *provider.SendWR) (length uint32, to *ah, err error
 		return 0, nil, provider.ErrLength
 	case !q.ud:
 		return length, nil, nil
-	case wr.AH == nil:
-		return 0, nil, provider.ErrAH
 	}
 	to, ok := wr.AH.Provided().(*ah)
 	if !ok {

@@ -116,10 +116,41 @@ func (q *cq) Poll(into []provider.Completion) (n int, err error) {
 	return n, err
 }
 
-// pollRing removes completions from a ring.
+// pollRing removes completions from a ring. The completions of successful, signaled sends
+// are removed in a loop without calls, because calls determine the polling cost.
 func (q *cq) pollRing(s *subCQ, into []provider.Completion) (n int, err error) {
 	for {
-		if n += q.direct(s, into[n:]); n == len(into) {
+		var owner *qp
+		number := uint64(1 << 16) // of the last completion
+		first := n
+		for ; n < len(into); n++ {
+			e := s.next()
+			if e == nil {
+				break
+			}
+			word := mmio.LE64(e[0])
+			if word&(3<<cqeQueue|0xff<<cqeStatus) != queueSend<<cqeQueue {
+				break
+			}
+			if now := word >> cqeQPN & 0xffff; now != number {
+				if owner = q.device.queues[now].Load(); owner == nil {
+					break
+				}
+				number = now
+			}
+			w := &owner.send
+			id := uint16(word) ^ w.generation
+			if int(id) >= len(w.slots) || w.slots[id].state != isPosted|isSignaled {
+				break
+			}
+			done := &w.slots[id]
+			done.state = 0
+			w.free.put(id)
+			into[n] = provider.Completion{ID: done.id, Opcode: done.opcode, ByteLen: done.length, QPN: owner.number}
+			s.index++
+		}
+		q.consumed += uint16(n - first)
+		if n == len(into) {
 			return n, nil
 		}
 		e := s.next()
@@ -138,46 +169,10 @@ func (q *cq) pollRing(s *subCQ, into []provider.Completion) (n int, err error) {
 	}
 }
 
-// direct removes the completions of successful, signaled send work requests from a ring, up
-// to another kind, and returns their number. It is a loop without calls, because it
-// determines the polling cost.
-func (q *cq) direct(s *subCQ, into []provider.Completion) (n int) {
-	var owner *qp
-	number := uint64(1 << 16) // of the last completion
-	for n < len(into) {
-		e := s.next()
-		if e == nil {
-			break
-		}
-		word := mmio.LE64(e[0])
-		if word&(3<<cqeQueue|0xff<<cqeStatus) != queueSend<<cqeQueue {
-			break
-		}
-		if now := word >> cqeQPN & 0xffff; now != number {
-			if owner = q.device.queues[now].Load(); owner == nil {
-				break
-			}
-			number = now
-		}
-		w := &owner.send
-		id := uint16(word) ^ w.generation
-		if int(id) >= len(w.slots) || w.slots[id].state != isPosted|isSignaled {
-			break
-		}
-		done := &w.slots[id]
-		done.state = 0
-		w.free.put(id)
-		into[n] = provider.Completion{ID: done.id, Opcode: done.opcode, ByteLen: done.length, QPN: owner.number}
-		n++
-		s.index++
-	}
-	q.consumed += uint16(n)
-	return n
-}
-
 // ring writes to the register.
 func (q *cq) ring(arm uint32) {
-	mmio.FencedStore32(q.bell, mmio.LE32(arm|uint32(q.events&3)<<bellSequence|uint32(q.consumed)))
+	mmio.DeviceBarrier()
+	mmio.Store32(q.bell, mmio.LE32(arm|uint32(q.events&3)<<bellSequence|uint32(q.consumed)))
 }
 
 // Arm requests an event. The adapter knows no solicited completions.

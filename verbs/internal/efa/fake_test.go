@@ -161,12 +161,7 @@ func srd(c *cq) provider.QPAttr {
 	return provider.QPAttr{Transport: provider.SRD, Cap: provider.QPCap{MaxSendWR: 8, MaxRecvWR: 8, MaxSendSGE: 2, MaxRecvSGE: 2, MaxInline: 32}, SendCQ: c, RecvCQ: c}
 }
 
-// handle is an address handle.
-type handle struct{ provided any }
-
-func (h handle) Provided() any { return h.provided }
-
-var to = handle{&ah{ahNumber}}
+var to = provider.NewDestination(&ah{ahNumber})
 
 // An adapter writes completions as the hardware does.
 type adapter struct {

@@ -40,7 +40,7 @@ func TestLibefa(t *testing.T) {
 		default:
 			requests++
 			wr := l.Send(t)
-			wr.AH = handle{&ah{uint16(l.Number(t, "ah"))}}
+			wr.AH = provider.NewDestination(&ah{uint16(l.Number(t, "ah"))})
 			post(t, q, wr)
 			q.send.free.put(q.send.free.ids[(q.send.free.taken-1)&uint32(len(q.send.free.ids)-1)])
 		}

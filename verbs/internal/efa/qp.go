@@ -86,6 +86,9 @@ func (q *qp) layOut(attr provider.QPAttr) {
 	if d.context.MinSQWR > 0 { // the adapter does not take all work requests of a ring at once
 		s.batch = min(s.batch, max(s.size-1, 1))
 	}
+	if s.blocks == 1 && s.maxSGE > 0 {
+		s.usual = s.batch
+	}
 	if attr.SignalAll {
 		s.flags = provider.SendSignaled
 	}
@@ -140,12 +143,6 @@ func (q *qp) mapPages(key, length uint64) ([]byte, error) {
 
 // Cap returns the capacity.
 func (q *qp) Cap() provider.QPCap { return q.capacity }
-
-// PostSend fills the ring and writes to the register.
-func (q *qp) PostSend(wrs []provider.SendWR) (int, error) { return q.send.post(wrs) }
-
-// PostRecv fills the ring and writes to the register.
-func (q *qp) PostRecv(wrs []provider.RecvWR) (int, error) { return q.recv.post(wrs) }
 
 // Reset discards all work requests. Their completions have request IDs of an earlier round,
 // which Poll discards.

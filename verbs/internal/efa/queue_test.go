@@ -156,8 +156,8 @@ func TestPostSend_Refused(t *testing.T) {
 		"SGEs of a read":      {q, provider.SendWR{Opcode: provider.OpRead, SGEs: make([]provider.SGE, 2), AH: to}, provider.ErrSGEs},
 		"length":              {q, provider.SendWR{Opcode: provider.OpSend, SGEs: []provider.SGE{{Length: 1 << 31}, {Length: 1 << 31}}, AH: to}, provider.ErrLength},
 		"no address handle":   {q, provider.SendWR{Opcode: provider.OpSend}, provider.ErrAH},
-		"another's handle":    {q, provider.SendWR{Opcode: provider.OpSend, AH: handle{1}}, provider.ErrAH},
-		"closed handle":       {q, provider.SendWR{Opcode: provider.OpSend, AH: handle{}}, provider.ErrAH},
+		"another's handle":    {q, provider.SendWR{Opcode: provider.OpSend, AH: provider.NewDestination(1)}, provider.ErrAH},
+		"closed handle":       {q, provider.SendWR{Opcode: provider.OpSend, AH: provider.NewDestination(nil)}, provider.ErrAH},
 		"read with no handle": {q, provider.SendWR{Opcode: provider.OpRead}, provider.ErrAH},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -251,6 +251,35 @@ func TestBatches(t *testing.T) {
 				t.Errorf("got %d posted and error %v, want %d with a doorbell", n, err, len(bad)-1)
 			}
 		})
+	}
+}
+
+// A list may have several destinations and kinds of work requests, and fill several batches.
+func TestPostSend_Mixed(t *testing.T) {
+	f := newFake(t, func(r *uapi.EFAAllocUcontextResp) { r.MaxTxBatch = 3 })
+	q := f.newQP(t, srd(f.newCQ(t, 8)))
+	destinations := map[byte]*provider.Destination{'a': provider.NewDestination(&ah{1}), 'b': provider.NewDestination(&ah{2})}
+	for _, kinds := range []string{"aaaaaaaa", "aaabbbab", "abababab", "aAaAbBbB", "AAAAAAAA", "Aaaaaaaa", "aaaaaaaA"} {
+		q.Reset()
+		var wrs []provider.SendWR
+		for i, kind := range []byte(kinds) {
+			wr := provider.SendWR{ID: uint64(i), Opcode: provider.OpSend, AH: destinations[kind|0x20], QKey: uint32(i)}
+			if kind&0x20 != 0 { // upper case: no SGE
+				wr.SGEs = []provider.SGE{{Addr: uint64(i), Length: 1}}
+			}
+			wrs = append(wrs, wr)
+		}
+		post(t, q, wrs...)
+		var got []byte
+		for i, w := range q.send.ring {
+			kind := byte(mmio.LE64(w[1])>>32) + 'A' - 1 | byte(mmio.LE64(w[0])>>wqeLength&1)<<5
+			if got = append(got, kind); mmio.LE64(w[2]) != uint64(i) {
+				t.Errorf("%s: slot %d has work request %d", kinds, i, mmio.LE64(w[2]))
+			}
+		}
+		if string(got) != kinds || f.bell(keySendBell, atSend) != 8 {
+			t.Errorf("got work requests %s and doorbell %d, want %s and 8", got, f.bell(keySendBell, atSend), kinds)
+		}
 	}
 }
 

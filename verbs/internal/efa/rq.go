@@ -45,47 +45,32 @@ func (q *receiveQueue) reset() {
 // mask are the bits of an ID in a request ID.
 func (q *receiveQueue) mask() uint16 { return uint16(len(q.free.ids) - 1) }
 
-// post writes work requests and returns their number. The register gets the number of all
-// descriptors so far.
-func (q *receiveQueue) post(wrs []provider.RecvWR) (n int, err error) {
-	for {
-		if n += q.direct(wrs[n:]); n == len(wrs) {
-			break
-		}
-		if err = q.fill(&wrs[n]); err != nil {
-			break
-		}
-		n++
-	}
-	if n > 0 {
-		mmio.FencedStore32(q.bell, mmio.LE32(q.head&math.MaxUint16))
-	}
-	return n, err
-}
-
-// direct writes the usual work requests, with a single SGE, up to another kind, and
-// returns their number.
-func (q *receiveQueue) direct(wrs []provider.RecvWR) int {
-	if q.maxSGE < 1 {
-		return 0
-	}
-	head, taken, returned := q.head, q.free.taken, q.free.returned.Load()
-	for i := range wrs {
-		wr := &wrs[i]
-		if len(wr.SGEs) != 1 || taken == returned {
-			break
-		}
-		id := q.free.ids[taken&uint32(len(q.free.ids)-1)]
+// PostRecv writes work requests and returns their number. The register gets the number of all
+// descriptors so far. The first work requests are usually all: they have a single SGE, and are
+// written in a loop without calls.
+func (q *qp) PostRecv(wrs []provider.RecvWR) (n int, err error) {
+	r := &q.recv
+	head, taken, returned := r.head, r.free.taken, r.free.returned.Load()
+	for ; n < len(wrs) && len(wrs[n].SGEs) == 1 && r.maxSGE > 0 && taken != returned; n++ {
+		id := r.free.ids[taken&uint32(len(r.free.ids)-1)]
 		taken++
-		q.slots[id] = received{wr.ID, true}
-		s := &wr.SGEs[0]
-		q.ring[head&uint32(len(q.ring)-1)] = descriptor{mmio.LE64(s.Addr), mmio.LE64(uint64(id|q.generation) |
-			uint64(min(s.Length, math.MaxUint16))<<16 | uint64(s.LKey&keyMask|receiveFirst|receiveLast)<<32)}
+		r.slots[id] = received{wrs[n].ID, true}
+		sge := &wrs[n].SGEs[0]
+		r.ring[head&uint32(len(r.ring)-1)] = descriptor{mmio.LE64(sge.Addr), mmio.LE64(uint64(id|r.generation) |
+			uint64(min(sge.Length, math.MaxUint16))<<16 | uint64(sge.LKey&keyMask|receiveFirst|receiveLast)<<32)}
 		head++
 	}
-	n := int(head - q.head)
-	q.head, q.free.taken = head, taken
-	return n
+	r.head, r.free.taken = head, taken
+	for ; n < len(wrs); n++ {
+		if err = r.fill(&wrs[n]); err != nil {
+			break
+		}
+	}
+	if n > 0 {
+		mmio.DeviceBarrier()
+		mmio.Store32(r.bell, mmio.LE32(r.head&math.MaxUint16))
+	}
+	return n, err
 }
 
 // fill writes a work request. Without SGEs, it has an empty descriptor.

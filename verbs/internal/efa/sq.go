@@ -36,6 +36,7 @@ type sendQueue struct {
 	blocks     uint32 // of a work request: 1 or 2
 	head       uint32 // counts run freely
 	batch      uint32 // work requests that a doorbell may publish
+	usual      uint32 // of these, with an SGE in 64 bytes
 	generation uint16 // in request IDs, above the ID
 	maxSGE     int
 	maxInline  int
@@ -51,37 +52,76 @@ func (q *sendQueue) reset() {
 	clear(q.slots)
 }
 
-// post writes work requests and returns their number. The register gets the number of all
-// work requests so far, after each batch.
-func (q *sendQueue) post(wrs []provider.SendWR) (n int, err error) {
+// PostSend writes work requests and returns their number. The register gets the number of all
+// work requests so far, after each batch. The first work requests are usually all: they have
+// a single SGE, fit in 64 bytes, and have the same destination. They are written in a loop
+// without calls, because calls determine the posting cost.
+func (q *qp) PostSend(wrs []provider.SendWR) (n int, err error) {
+	if len(wrs) == 0 {
+		return 0, nil
+	}
+	s := &q.send
 	mmio.StoreBarrier() // an earlier doorbell is not behind the work requests
-	pending := uint32(0)
-	for {
-		k := q.direct(wrs[n:min(len(wrs), n+int(q.batch-pending))])
-		if n, pending = n+k, pending+uint32(k); n == len(wrs) {
+	destination := wrs[0].AH
+	to, ok := destination.Provided().(*ah)
+	head, taken, returned := s.head, s.free.taken, s.free.returned.Load()
+	for ; n < len(wrs) && uint32(n) < s.usual && ok && taken != returned; n++ {
+		wr := &wrs[n]
+		if wr.Flags&^(provider.SendSignaled|provider.SendSolicited) != 0 || len(wr.SGEs) != 1 || wr.AH != destination ||
+			int(wr.Opcode) >= len(operations) || s.allowed>>wr.Opcode&1 == 0 {
 			break
 		}
-		if pending == q.batch {
-			q.publish()
-			mmio.DeviceBarrier()
-			pending = 0
+		o, sge := &operations[wr.Opcode], &wr.SGEs[0]
+		id := s.free.ids[taken&uint32(len(s.free.ids)-1)]
+		taken++
+		s.slots[id] = sent{wr.ID, sge.Length, o.done, posted(wr.Flags | s.flags)}
+		first := o.first | uint64(id|s.generation) | uint64(head>>s.shift&1)<<wqePhase | uint64(wr.RemoteQPN&math.MaxUint16)<<wqeQPN | 1<<wqeLength
+		second := uint64(to.id) << 32
+		if o.first&wqeImm != 0 {
+			second |= uint64(wr.Imm)
+		}
+		buffer, address := bufferOf(sge)
+		w := (*[8]uint64)(&s.ring[head&uint32(len(s.ring)-1)])
+		head++
+		if o.remote {
+			mmio.StoreWords(w, mmio.LE64(first), mmio.LE64(second), mmio.LE64(uint64(wr.QKey)), 0,
+				mmio.LE64(uint64(wr.RKey)<<32|uint64(sge.Length)), mmio.LE64(wr.RemoteAddr), buffer, address)
 			continue
 		}
-		if err = q.fill(&wrs[n]); err != nil {
+		mmio.StoreWords(w, mmio.LE64(first), mmio.LE64(second), mmio.LE64(uint64(wr.QKey)), 0, buffer, address, 0, 0)
+	}
+	s.head, s.free.taken = head, taken
+	if n < len(wrs) {
+		return q.postOther(wrs, n)
+	}
+	s.publish()
+	return n, nil
+}
+
+// postOther is PostSend for work requests of all kinds, after the first n.
+func (q *qp) postOther(wrs []provider.SendWR, n int) (int, error) {
+	s := &q.send
+	var err error
+	for ; n < len(wrs) && uint32(n) < s.batch; n++ {
+		if err = s.fill(&wrs[n]); err != nil {
 			break
 		}
-		n++
-		pending++
 	}
-	if pending > 0 {
-		q.publish()
+	if n > 0 {
+		s.publish()
 	}
-	return n, err
+	if n == len(wrs) || err != nil {
+		return n, err
+	}
+	mmio.DeviceBarrier()
+	more, err := q.PostSend(wrs[n:]) // the next batch
+	return n + more, err
 }
 
 // publish writes the doorbell, behind the work requests.
 func (q *sendQueue) publish() {
-	mmio.FencedStore32(q.bell, mmio.LE32(q.head&math.MaxUint16))
+	mmio.DeviceBarrier()
+	mmio.Store32(q.bell, mmio.LE32(q.head&math.MaxUint16))
 }
 
 // An operation is a work request's.
@@ -111,9 +151,6 @@ func (q *sendQueue) fill(wr *provider.SendWR) error {
 	if err != nil {
 		return err
 	}
-	if wr.AH == nil {
-		return provider.ErrAH
-	}
 	to, ok := wr.AH.Provided().(*ah)
 	switch {
 	case !ok:
@@ -139,56 +176,6 @@ func (q *sendQueue) fill(wr *provider.SendWR) error {
 	w[0], w[1], w[2] = mmio.LE64(first), mmio.LE64(second), mmio.LE64(uint64(wr.QKey))
 	q.store()
 	return nil
-}
-
-// direct writes the usual work requests, with a single SGE in 64 bytes, up to another
-// kind, and returns their number. It is a loop without calls, except for an address handle
-// that differs from the last, because it determines the posting cost.
-func (q *sendQueue) direct(wrs []provider.SendWR) int {
-	if q.blocks != 1 || q.maxSGE < 1 {
-		return 0
-	}
-	head, taken, returned := q.head, q.free.taken, q.free.returned.Load()
-	var last [2]uintptr // the address handle's words
-	var to uint64
-	for i := range wrs {
-		wr := &wrs[i]
-		if wr.Flags&^(provider.SendSignaled|provider.SendSolicited) != 0 || len(wr.SGEs) != 1 || q.allowed>>(wr.Opcode&31)&1 == 0 ||
-			int(wr.Opcode) >= len(operations) || taken == returned {
-			break
-		}
-		if now := *(*[2]uintptr)(unsafe.Pointer(&wr.AH)); now != last || i == 0 {
-			if wr.AH == nil {
-				break
-			}
-			handle, ok := wr.AH.Provided().(*ah)
-			if !ok {
-				break
-			}
-			last, to = now, uint64(handle.id)<<32
-		}
-		o, sge := &operations[wr.Opcode], &wr.SGEs[0]
-		id := q.free.ids[taken&uint32(len(q.free.ids)-1)]
-		taken++
-		q.slots[id] = sent{wr.ID, sge.Length, o.done, posted(wr.Flags | q.flags)}
-		first := o.first | uint64(id|q.generation) | uint64(head>>q.shift&1)<<wqePhase | uint64(wr.RemoteQPN&math.MaxUint16)<<wqeQPN | 1<<wqeLength
-		second := to
-		if o.first&wqeImm != 0 {
-			second |= uint64(wr.Imm)
-		}
-		buffer, address := bufferOf(sge)
-		w := (*[8]uint64)(&q.ring[head&uint32(len(q.ring)-1)])
-		head++
-		if o.remote {
-			mmio.StoreWords(w, mmio.LE64(first), mmio.LE64(second), mmio.LE64(uint64(wr.QKey)), 0,
-				mmio.LE64(uint64(wr.RKey)<<32|uint64(sge.Length)), mmio.LE64(wr.RemoteAddr), buffer, address)
-			continue
-		}
-		mmio.StoreWords(w, mmio.LE64(first), mmio.LE64(second), mmio.LE64(uint64(wr.QKey)), 0, buffer, address, 0, 0)
-	}
-	n := int(head - q.head)
-	q.head, q.free.taken = head, taken
-	return n
 }
 
 // store copies the work request to the ring.

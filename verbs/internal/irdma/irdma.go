@@ -91,7 +91,8 @@ const (
 
 // ring writes a queue's number to a doorbell, after all earlier stores.
 func (d *device) ring(offset int, number uint32) {
-	mmio.FencedStore32(d.page.At(offset), mmio.LE32(number))
+	mmio.DeviceBarrier()
+	mmio.Store32(d.page.At(offset), mmio.LE32(number))
 }
 
 // Close unmaps the doorbells.

@@ -42,7 +42,7 @@ func TestLibirdma(t *testing.T) {
 			requests++
 			wr := l.Send(t)
 			if l.Values["ah"] != "" {
-				wr.AH = handle{&ah{uint32(l.Number(t, "ah"))}}
+				wr.AH = provider.NewDestination(&ah{uint32(l.Number(t, "ah"))})
 			}
 			if _, err := q.PostSend([]provider.SendWR{wr}); err != nil {
 				t.Fatalf("%s: %v", l.Text, err)

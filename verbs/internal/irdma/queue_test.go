@@ -158,11 +158,6 @@ func rc(c *cq) provider.QPAttr {
 	return provider.QPAttr{Transport: provider.RC, Cap: provider.QPCap{MaxSendWR: 16, MaxRecvWR: 16, MaxSendSGE: 2, MaxRecvSGE: 2, MaxInline: 40}, SendCQ: c, RecvCQ: c}
 }
 
-// handle is an address handle.
-type handle struct{ provided any }
-
-func (h handle) Provided() any { return h.provided }
-
 // An adapter writes completions as the hardware does.
 type adapter struct {
 	q     *cq
@@ -325,7 +320,7 @@ func TestPostSend_Refused(t *testing.T) {
 		"length":             {connected, provider.SendWR{Opcode: provider.OpSend, SGEs: []provider.SGE{{Length: 1 << 31}}}, provider.ErrLength},
 		"bind":               {connected, provider.SendWR{Opcode: provider.OpBindMW}, provider.ErrLength},
 		"no address handle":  {datagrams, provider.SendWR{Opcode: provider.OpSend}, provider.ErrAH},
-		"address of another": {datagrams, provider.SendWR{Opcode: provider.OpSend, AH: handle{1}}, provider.ErrAH},
+		"address of another": {datagrams, provider.SendWR{Opcode: provider.OpSend, AH: provider.NewDestination(1)}, provider.ErrAH},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if n, err := test.q.PostSend([]provider.SendWR{test.wr}); n != 0 || !errors.Is(err, test.want) || f.bell(bellQP) != 0 {

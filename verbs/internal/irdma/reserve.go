@@ -102,8 +102,6 @@ func (q *sendQueue) check(wr *provider.SendWR) (length uint32, to *ah, err error
 		return 0, nil, provider.ErrLength
 	case !q.ud:
 		return length, nil, nil
-	case wr.AH == nil:
-		return 0, nil, provider.ErrAH
 	}
 	to, ok := wr.AH.Provided().(*ah)
 	if !ok {

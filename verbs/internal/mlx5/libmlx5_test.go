@@ -68,7 +68,7 @@ func compareSend(t *testing.T, r ringtest.Line) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		wr.AH = handle{a}
+		wr.AH = provider.NewDestination(a)
 	}
 	if _, err := qp.PostSend([]provider.SendWR{wr}); err != nil {
 		t.Fatal(err)

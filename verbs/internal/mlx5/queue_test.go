@@ -15,11 +15,6 @@ import (
 	"github.com/ibkit/ibkit/verbs/provider"
 )
 
-// A handle is a package verbs address handle.
-type handle struct{ provided any }
-
-func (h handle) Provided() any { return h.provided }
-
 // words returns a hex dump in 16-byte lines.
 func words(b []byte) string {
 	var text strings.Builder
@@ -112,7 +107,7 @@ b00000000004000000000000203c6041
 00000000000000000000000000000000
 00000000000000000000000000000000
 00000000000000000000000000000000`},
-		{"datagram", provider.UD, provider.SendWR{Opcode: provider.OpSend, AH: handle{to}, RemoteQPN: 0x123456, QKey: 0x80010000, SGEs: sge}, `
+		{"datagram", provider.UD, provider.SendWR{Opcode: provider.OpSend, AH: provider.NewDestination(to), RemoteQPN: 0x123456, QKey: 0x80010000, SGEs: sge}, `
 0000000a000123050000000000000000
 8001000004050607801234560c0d0e0f
 101112131415161718191a1b1c1d1e1f
@@ -204,7 +199,7 @@ func TestSendRejected(t *testing.T) {
 	}
 	t.Run("no address handle", func(t *testing.T) {
 		_, _, q := newPair(t, provider.UD)
-		for _, wr := range []provider.SendWR{good, {Opcode: provider.OpSend, AH: handle{nil}}} {
+		for _, wr := range []provider.SendWR{good, {Opcode: provider.OpSend, AH: provider.NewDestination(nil)}} {
 			if n, err := q.PostSend([]provider.SendWR{wr}); n != 0 || !errors.Is(err, provider.ErrAH) {
 				t.Errorf("got %d posted, error %v, want %v", n, err, provider.ErrAH)
 			}

@@ -224,9 +224,6 @@ func (q *sendQueue) check(wr *provider.SendWR) (to *ah, err error) {
 		return nil, provider.ErrOpcode
 	}
 	if q.transport == provider.UD {
-		if wr.AH == nil {
-			return nil, provider.ErrAH
-		}
 		var ok bool
 		if to, ok = wr.AH.Provided().(*ah); !ok {
 			return nil, provider.ErrAH

@@ -41,15 +41,12 @@ func TestBarriers(t *testing.T) {
 	})
 	for i := uint32(1); i <= rounds; i++ {
 		provider.Store32(data, i)
-		switch i % 3 {
-		case 0:
+		if i%2 == 0 {
 			StoreBarrier()
 			provider.Store32((*uint32)(unsafe.Pointer(flag)), i)
-		case 1:
+		} else {
 			DeviceBarrier()
-			provider.Store32((*uint32)(unsafe.Pointer(flag)), i)
-		default:
-			FencedStore32(unsafe.Pointer(flag), i)
+			Store32(unsafe.Pointer(flag), i)
 		}
 		runtime.Gosched()
 	}

@@ -209,7 +209,7 @@ func TestPostSend(t *testing.T) {
 			}),
 		},
 		"datagram": {
-			provider.UD, provider.SendWR{ID: 9, Opcode: provider.OpSend, Flags: provider.SendSolicited, AH: handle{av}, RemoteQPN: 0x55, QKey: 0x66, SGEs: sge},
+			provider.UD, provider.SendWR{ID: 9, Opcode: provider.OpSend, Flags: provider.SendSolicited, AH: provider.NewDestination(av), RemoteQPN: 0x55, QKey: 0x66, SGEs: sge},
 			with(func(h *uapi.PVRDMASendHeader) {
 				h.Opcode, h.SendFlags = 2, 4
 				*(*uapi.PVRDMADatagram)(unsafe.Pointer(&h.WR)) = uapi.PVRDMADatagram{RemoteQPN: 0x55, RemoteQKey: 0x66, AV: *av}
@@ -238,11 +238,6 @@ func TestPostSend(t *testing.T) {
 	}
 }
 
-// handle is an address handle.
-type handle struct{ provided any }
-
-func (h handle) Provided() any { return h.provided }
-
 func TestPostSend_Refused(t *testing.T) {
 	f, d := newDevice(t)
 	c := d.newCQ(t, f, 4)
@@ -260,8 +255,8 @@ func TestPostSend_Refused(t *testing.T) {
 		"length":             {provider.RC, provider.SendWR{Opcode: provider.OpSend, SGEs: []provider.SGE{long, long}}, provider.ErrLength},
 		"length of atomic":   {provider.RC, provider.SendWR{Opcode: provider.OpFetchAdd, SGEs: []provider.SGE{{Length: 4}}}, provider.ErrLength},
 		"no address handle":  {provider.UD, provider.SendWR{Opcode: provider.OpSend}, provider.ErrAH},
-		"closed address":     {provider.UD, provider.SendWR{Opcode: provider.OpSend, AH: handle{}}, provider.ErrAH},
-		"address of another": {provider.UD, provider.SendWR{Opcode: provider.OpSend, AH: handle{1}}, provider.ErrAH},
+		"closed address":     {provider.UD, provider.SendWR{Opcode: provider.OpSend, AH: provider.NewDestination(nil)}, provider.ErrAH},
+		"address of another": {provider.UD, provider.SendWR{Opcode: provider.OpSend, AH: provider.NewDestination(1)}, provider.ErrAH},
 	} {
 		t.Run(name, func(t *testing.T) {
 			attr := rc(c)

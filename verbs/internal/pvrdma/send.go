@@ -86,9 +86,6 @@ func (q *sendQueue) check(wr *provider.SendWR) (to *uapi.PVRDMAAV, err error) {
 		return nil, provider.ErrSGEs
 	}
 	if q.transport == provider.UD {
-		if wr.AH == nil {
-			return nil, provider.ErrAH
-		}
 		var ok bool
 		if to, ok = wr.AH.Provided().(*uapi.PVRDMAAV); !ok {
 			return nil, provider.ErrAH

@@ -199,9 +199,6 @@ func (q *sendQueue) operation(wqe *uapi.RXESendWQE, wr *provider.SendWR) error {
 
 // datagram writes a datagram's destination.
 func datagram(x *uapi.RXEUD, wr *provider.SendWR) error {
-	if wr.AH == nil {
-		return provider.ErrAH
-	}
 	to, ok := wr.AH.Provided().(*ah)
 	if !ok {
 		return provider.ErrAH

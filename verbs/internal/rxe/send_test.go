@@ -13,11 +13,6 @@ import (
 	"github.com/ibkit/ibkit/verbs/provider"
 )
 
-// A handle is a package verbs address handle.
-type handle struct{ provided any }
-
-func (h handle) Provided() any { return h.provided }
-
 // words returns a hex dump without zero lines.
 func words(p unsafe.Pointer, length int) string {
 	var text strings.Builder
@@ -31,14 +26,14 @@ func words(p unsafe.Pointer, length int) string {
 }
 
 // addressed returns an address handle of a kernel without their numbers.
-func addressed(t *testing.T, source, to string) provider.AddressHandle {
+func addressed(t *testing.T, source, to string) *provider.Destination {
 	d := &device{gid: netip.MustParseAddr(source), mac: [6]byte{2, 3, 4, 5, 6, 7}}
 	path := provider.Path{DGID: netip.MustParseAddr(to), SGIDIndex: 3, FlowLabel: 0xabcde, HopLimit: 64, TrafficClass: 0x20, Port: 1}
 	made, err := New(d).NewAH(path, 0, answer(uapi.RXECreateAHResp{}, provider.Created{}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return handle{made}
+	return provider.NewDestination(made)
 }
 
 // Each operation has the <rdma/rdma_user_rxe.h> layout, in slots with old contents,
@@ -96,7 +91,7 @@ func TestSendLayout(t *testing.T) {
 0010: 00000000000000000400000000000000
 0020: 05000000000000000300000001000000
 0030: 02000000060000000000000000000000`},
-		{"datagram", provider.UD, provider.SendWR{Opcode: provider.OpSend, AH: handle{&ah{number: 9}}, RemoteQPN: 0x123456, QKey: 0x80010000, SGEs: sge}, `
+		{"datagram", provider.UD, provider.SendWR{Opcode: provider.OpSend, AH: provider.NewDestination(&ah{number: 9}), RemoteQPN: 0x123456, QKey: 0x80010000, SGEs: sge}, `
 0000: 00000000000000000000000002000000
 0010: 00000000000000005634120000000180
 0020: 00000000090000000000000000000000
@@ -179,13 +174,13 @@ func TestSendRefused(t *testing.T) {
 		"atomic without SGE":     {provider.RC, provider.SendWR{Opcode: provider.OpFetchAdd}, provider.ErrLength},
 		"invalidate with data":   {provider.RC, provider.SendWR{Opcode: provider.OpLocalInvalidate, SGEs: []provider.SGE{{Length: 1}}}, provider.ErrLength},
 		"no AH":                  {provider.UD, provider.SendWR{Opcode: provider.OpSend}, provider.ErrAH},
-		"closed AH":              {provider.UD, provider.SendWR{Opcode: provider.OpSend, AH: handle{}}, provider.ErrAH},
-		"AH of another provider": {provider.UD, provider.SendWR{Opcode: provider.OpSend, AH: handle{7}}, provider.ErrAH},
+		"closed AH":              {provider.UD, provider.SendWR{Opcode: provider.OpSend, AH: provider.NewDestination(nil)}, provider.ErrAH},
+		"AH of another provider": {provider.UD, provider.SendWR{Opcode: provider.OpSend, AH: provider.NewDestination(7)}, provider.ErrAH},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := newDevice()
 			q := d.newQP(t, test.transport, false)
-			good := provider.SendWR{Opcode: provider.OpSend, AH: handle{&ah{number: 1}}}
+			good := provider.SendWR{Opcode: provider.OpSend, AH: provider.NewDestination(&ah{number: 1})}
 			if n, err := q.PostSend([]provider.SendWR{good, test.wr, good}); n != 1 || !errors.Is(err, test.want) {
 				t.Errorf("got %d posted, error %v, want 1 and %v", n, err, test.want)
 			}

@@ -167,7 +167,7 @@ func (s *Session) Send() error {
 		if s.Datagrams {
 			// The peer replies to the queue pair that the immediate data names.
 			wr.Opcode, wr.Imm = verbs.OpSendWithImm, n.qp.Number()
-			wr.AH, wr.RemoteQPN, wr.QKey = n.peer.ah, n.peer.qpn, n.peer.qkey
+			wr.AH, wr.RemoteQPN, wr.QKey = n.peer.ah.Destination(), n.peer.qpn, n.peer.qkey
 		}
 		if _, err := n.qp.PostSend(slices.Repeat([]verbs.SendWR{wr}, s.Count)); err != nil {
 			return posted("sends", err)

@@ -237,7 +237,7 @@ func (s *Session) announce(i int, conn *rdmacm.Conn) error {
 		return err
 	}
 	wr := verbs.SendWR{
-		Opcode: verbs.OpSendWithImm, Imm: qp.Address.QPN, Flags: verbs.SendSignaled, AH: s.end.AH(), RemoteQPN: d.QPN, QKey: d.QKey,
+		Opcode: verbs.OpSendWithImm, Imm: qp.Address.QPN, Flags: verbs.SendSignaled, AH: s.end.AH().Destination(), RemoteQPN: d.QPN, QKey: d.QKey,
 		SGEs: []verbs.SGE{{Addr: qp.Out.Addr, Length: announcementSize, LKey: qp.Out.LKey}},
 	}
 	if _, err := qp.QP.PostSend([]verbs.SendWR{wr}); err != nil {

@@ -195,7 +195,7 @@ func (s *Session) flow(i, size int) *loop.QPFlow {
 		if s.conn.managed {
 			to = s.manager.datagrams[i]
 		}
-		f.Message.AH, f.Message.RemoteQPN, f.Message.QKey = s.end.AH(), to.qpn, to.qkey
+		f.Message.AH, f.Message.RemoteQPN, f.Message.QKey = s.end.AH().Destination(), to.qpn, to.qkey
 	}
 	return f
 }

@@ -185,7 +185,7 @@ func (s *objects) connect(remote []Address) error {
 		if err != nil {
 			return err
 		}
-		s.ah, s.sends[0].AH, s.sends[0].RemoteQPN = ah, ah, remote[0].QPN
+		s.ah, s.sends[0].AH, s.sends[0].RemoteQPN = ah, ah.Destination(), remote[0].QPN
 	}
 	return nil
 }

@@ -294,7 +294,7 @@ func (s *session) address(wr *verbs.SendWR, to *end) {
 	if !endpoint.Datagrams(s.kind) {
 		return
 	}
-	wr.AH, wr.RemoteQPN = s.ah, to.Number()
+	wr.AH, wr.RemoteQPN = s.ah.Destination(), to.Number()
 	if wr.QKey == 0 {
 		wr.QKey = testQKey
 	}

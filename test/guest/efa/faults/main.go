@@ -71,7 +71,7 @@ func (s *side) request() verbs.SendWR {
 	mr := s.host.mr
 	return verbs.SendWR{
 		ID: 1, Opcode: verbs.OpSend, Flags: verbs.SendSignaled, SGEs: []verbs.SGE{mr.SGE(0, 64)},
-		AH: s.host.ah, RemoteQPN: s.qp.Number(), QKey: qkey, RemoteAddr: mr.Addr(), RKey: mr.RKey(),
+		AH: s.host.ah.Destination(), RemoteQPN: s.qp.Number(), QKey: qkey, RemoteAddr: mr.Addr(), RKey: mr.RKey(),
 	}
 }
 
@@ -106,7 +106,7 @@ var faults = []fault{
 	{name: "range", change: func(_ *host, wr *verbs.SendWR) { wr.Opcode, wr.RemoteAddr = verbs.OpRead, wr.RemoteAddr+size-63 }},
 	{name: "unknown queue pair", change: func(_ *host, wr *verbs.SendWR) { wr.RemoteQPN += 100 }},
 	{name: "wrong QKey", change: func(_ *host, wr *verbs.SendWR) { wr.QKey++ }},
-	{name: "unreachable", change: func(h *host, wr *verbs.SendWR) { wr.AH = h.nowhere }},
+	{name: "unreachable", change: func(h *host, wr *verbs.SendWR) { wr.AH = h.nowhere.Destination() }},
 	{name: "no peer", receive: func(_ *host, b *side) {
 		check(b.qp.Close())
 		b.qp = nil

@@ -161,7 +161,7 @@ func (p *pair) sends(batch int) error {
 			RemoteAddr: p.mr.Addr() + size, RKey: p.mr.RKey(),
 		}
 		if p.ah != nil {
-			wrs[i].Opcode, wrs[i].AH, wrs[i].RemoteQPN, wrs[i].QKey = verbs.OpSend, p.ah, p.qps[1].Number(), qkey
+			wrs[i].Opcode, wrs[i].AH, wrs[i].RemoteQPN, wrs[i].QKey = verbs.OpSend, p.ah.Destination(), p.qps[1].Number(), qkey
 		}
 	}
 	var post, poll []float64
