@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"slices"
 	"sync"
 )
 
@@ -17,6 +18,7 @@ const module = "github.com/ibkit/ibkit"
 type Program struct {
 	Package string // import path
 	Name    string // file name in the guest; default: the last element of Package
+	PIE     bool   // runs at other addresses each time, as C programs do
 	Test    bool   // build the package's tests, with the tag inguest; the name ends in .test
 }
 
@@ -55,6 +57,9 @@ func buildProgram(ctx context.Context, p Program) ([]byte, error) {
 	defer os.RemoveAll(dir)
 	to := filepath.Join(dir, "program")
 	args := []string{"build", "-trimpath", "-buildvcs=false", "-o", to, p.Package}
+	if p.PIE {
+		args = slices.Insert(args, 1, "-buildmode=pie")
+	}
 	if p.Test {
 		args = []string{"test", "-c", "-trimpath", "-buildvcs=false", "-tags", "inguest", "-o", to, p.Package}
 	}

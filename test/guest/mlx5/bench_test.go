@@ -19,7 +19,7 @@ import (
 // speed changes with the load on its host.
 func BenchmarkCost(b *testing.B) {
 	s := withLibrary(b, spec(b), "cost")
-	s.Programs = append(slices.Clone(s.Programs), guest.Program{Package: "github.com/ibkit/ibkit/test/guest/mlx5/cost", Name: "gocost"})
+	s.Programs = append(slices.Clone(s.Programs), guest.Program{Package: "github.com/ibkit/ibkit/test/guest/mlx5/cost", Name: "gocost", PIE: true})
 	g := guest.New(b, s)
 	verbstest.CompareCost(b, g, "libmlx5", "cost")
 }
