@@ -22,16 +22,17 @@ func TestIWARP(t *testing.T) {
 	for _, options := range testenv.Cases([]string{"irdma_gen=2"}, "irdma_gen=1") {
 		t.Run(options, func(t *testing.T) {
 			const libgcc = "/lib/x86_64-linux-gnu/libgcc_s.so.1" // rping loads it to end a thread
-			g := verbstest.Boot(t, verbstest.Adapter{
+			a := verbstest.Adapter{
 				ABI: "irdma", Device: "irdma0", Address: address, IWARP: true, Options: options, Files: map[string]string{libgcc: libgcc},
 				Tools: append([]string{"rdma", "timeout", "rping", "rdma_client", "rdma_server"}, programs...),
-			})
+			}
+			g := verbstest.Boot(t, a)
 			t.Run("rping", func(t *testing.T) {
 				peers.Managed(t, g, address, []peers.Pair{{Server: "rping -s -a HOST -v -S 1000", Client: "rping -c -a HOST -C 10 -v -V -S 1000"}}, samePings)
 			})
 			peers.Managed(t, g, address, testenv.Cases(nil, peers.Pair{Server: "rdma_server", Client: "rdma_client -s HOST"}), peers.Identical)
 			t.Run("perftest", func(t *testing.T) { measure(t, g) })
-			t.Run("cm", func(t *testing.T) { connect(t, g) })
+			t.Run("cm", func(t *testing.T) { verbstest.Connect(t, g, a) })
 			t.Run("perf", func(t *testing.T) {
 				peers.Verified(t, g, peers.Options{Address: address, Count: "50"}, testenv.Cases(
 					[]string{"--cm --test send-lat,write-lat,read-lat -s 100"}, "--cm --test send-bw,read-bw -s 4K --qps 2", "--cm --test send-lat --events -s 1K",
@@ -82,28 +83,4 @@ func measure(t *testing.T, g *guest.Guest) {
 	peers.Managed(t, g, address, pairs, func(_ bool, got, want guest.Result) bool {
 		return got.Code == 0 && strings.Contains(got.Stdout, results) == strings.Contains(want.Stdout, results)
 	})
-}
-
-// connect runs ibkit cm.
-func connect(t *testing.T, g *guest.Guest) {
-	server := g.MustStart(t, "ibkit", "cm", "--serve")
-	if err := server.AwaitOutput(t.Context(), "accepting connections"); err != nil {
-		t.Fatal(err)
-	}
-	type step struct {
-		args string
-		code int
-		want string
-	}
-	for _, c := range testenv.Cases([]step{
-		{address, 0, "irdma0/1"},
-		{"--count 50 --parallel 4 " + address, 0, "50 of 50 connections established"},
-	}, step{address + ":5", 3, "no listener"}) {
-		r := g.MustRun(t, append([]string{"ibkit", "cm"}, strings.Fields(c.args)...)...)
-		if r.Code != c.code || !strings.Contains(r.Stdout, c.want) {
-			t.Errorf("%s: got exit code %d, want %d and %q\n%s%s", c.args, r.Code, c.code, c.want, r.Stdout, r.Stderr)
-		}
-	}
-	_ = server.Signal(unix.SIGINT) // it may have ended
-	peers.Finish(t, server)
 }

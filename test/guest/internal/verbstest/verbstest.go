@@ -20,6 +20,7 @@ type Adapter struct {
 	Alone       bool            // without that device, as efa: the GID has index 0
 	Options     string          // more module parameters
 	IWARP       bool
+	CM          bool     // connections with the connection manager; always so with IWARP
 	Tools       []string // programs of Debian in the guest
 	Programs    []guest.Program
 	Files       map[string]string // more files, as in guest.Spec
@@ -32,8 +33,13 @@ func Boot(t testing.TB, a Adapter) *guest.Guest {
 	files := map[string]string{module: guest.Module(t, debian.Bookworm, "../../kmod/verbstest")}
 	maps.Copy(files, a.Files)
 	modules := []string{"ib_uverbs", "dummy"}
-	if a.IWARP {
+	switch {
+	case a.IWARP:
 		a.Options += " iwarp=1"
+	case a.CM:
+		a.Options += " cm=1"
+	}
+	if a.IWARP || a.CM {
 		modules = append(modules, "rdma_ucm")
 	}
 	g := guest.New(t, guest.Spec{
