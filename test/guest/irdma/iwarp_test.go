@@ -32,12 +32,7 @@ func TestIWARP(t *testing.T) {
 			})
 			peers.Managed(t, g, address, testenv.Cases(nil, peers.Pair{Server: "rdma_server", Client: "rdma_client -s HOST"}), peers.Identical)
 			t.Run("perftest", func(t *testing.T) { measure(t, g) })
-			t.Run("cm", func(t *testing.T) { verbstest.Connect(t, g, a) })
-			t.Run("perf", func(t *testing.T) {
-				peers.Verified(t, g, peers.Options{Address: address, Count: "50"}, testenv.Cases(
-					[]string{"--cm --test send-lat,write-lat,read-lat -s 100"}, "--cm --test send-bw,read-bw -s 4K --qps 2", "--cm --test send-lat --events -s 1K",
-				))
-			})
+			verbstest.Connect(t, g, a)
 			if testenv.AllCases() {
 				t.Run("killed server", func(t *testing.T) { kill(t, g) })
 			}

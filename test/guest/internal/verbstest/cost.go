@@ -31,8 +31,8 @@ func Cost(b *testing.B, library string, a Adapter, arguments ...string) {
 
 // CompareCost logs the processor time for posting and polling with a C library's program and
 // with the program gocost. Ratios compare runs in the same round, because a guest's speed
-// changes with the load on its host. Each run has other addresses: QEMU finds the targets of
-// calls by a hash of the address, and some cost 40 ns more.
+// changes with the load on its host. Each run has other addresses: with fixed ones, another
+// layout of the program changed a figure by up to 60 ns.
 func CompareCost(b *testing.B, g *guest.Guest, library string, program ...string) {
 	b.Helper()
 	for b.Loop() {
